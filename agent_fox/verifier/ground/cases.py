@@ -53,7 +53,7 @@ class Case:
     @property
     def function(self) -> str:
         """The test's name without its parameters."""
-        return _ARGUMENTS.sub("", self.name.split("[", 1)[0].strip()) or self.name
+        return _ARGUMENTS.sub("", self.name.split("[", 1)[0].strip()).strip() or self.name
 
     @property
     def id(self) -> str:

@@ -35,13 +35,15 @@ def thrown(node: Node, helper: str) -> tuple[Sequence[Piece], Sequence[Piece]]:
 
 
 def panicked(node: Node, helper: str, language: Language) -> Sequence[Piece]:
-    """Another value, or another text, for a panic of Go or Rust; nothing for what is none."""
+    """Another value, or another text, for a panic of Go or Rust, or for `expect`; nothing for what is none."""
+    given = field(node, "arguments")
     if language is Language.GO:
-        given = field(node, "arguments")
         if named(node, "function") != "panic" or given is None or len(children(given)) != 1:
             return ()
         return around(children(given)[0], f"{helper}Panic(", ")")
-    macro = field(node, "macro")
+    macro, is_expected = field(node, "macro"), named(node, "function").endswith(".expect")
+    if is_expected and given is not None and children(given) and children(given)[0].type == "string_literal":
+        return around(children(given)[0], f"&{helper}::turned(", ".to_string())")
     if macro is None or text_of(macro) not in _PANIC or not text_of(node.named_children[-1])[1:-1].strip():
         return ()
     before = f'panic!("{{}}", {helper}::turned(format'

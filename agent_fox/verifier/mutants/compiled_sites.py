@@ -109,7 +109,7 @@ def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
         return changed
     package = next(node for node in tree(text, language).named_children if node.type == "package_clause")
     written = changed.encode()
-    imported = "".join(f'; import {name}{each} "{each}"' for each in ("reflect", "unsafe"))
+    imported = "".join(f'; import {name}{each} "{each}"' for each in ("reflect", "sync", "unsafe"))
     return (written[: package.end_byte] + imported.encode() + written[package.end_byte :]).decode()
 
 
@@ -130,7 +130,9 @@ def inline_tests(text: str) -> tuple[str, str]:
 
 
 def is_for_tests(text: str, line: int) -> bool:
-    """Whether a line of Rust, from 1, is compiled for tests alone. Raises Unreadable."""
+    """Whether a line of Rust, from 1, is for tests alone, as an example in a comment is. Raises Unreadable."""
+    if text.split("\n")[line - 1].lstrip().startswith(("///", "//!")):
+        return True
     reader, node = _Reader(Found(text), Language.RUST, "", {}), tree(text, Language.RUST)
     while not reader.is_for_tests(node):
         around_it = (each for each in node.named_children if each.start_point[0] < line <= each.end_point[0] + 1)
@@ -223,7 +225,8 @@ class _Reader:
             return
         pieces = self._value(node, body)
         if pieces:
-            self.found.add(Kind.VALUE, body, inner, pieces, f"the value that {inner.owner} returns is changed")
+            kind = Kind.PROPERTY if pieces[0][2].endswith("::fewer(") else Kind.VALUE
+            self.found.add(kind, body, inner, pieces, f"the value that {inner.owner} returns is changed")
         if name in _EQUALITY and pieces:
             return  # whatever else of it is broken tells that it is asked, not that it is right
         pieces = self.other_error(node, body)
@@ -402,9 +405,9 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     types, names = _go_results(function)
     given = field(function, "parameters")
     is_open = named(function, "name") in _COMPARING and given is not None and _ANYTHING.search(text_of(given))
-    if not types or is_open or all(type_text.startswith(("*", "func", "chan", "<-")) for type_text in types):
+    if not types or is_open or not any(map(_changes_in_go, types)):
         return
-    results = [f"{helper}{at}" for at in range(len(types))]
+    results, me = [f"{helper}{at}" for at in range(len(types))], named(function, "receiver").strip("()").split(" ")[0]
     condition = _go_condition(function, results[0], helper) if types == ["bool"] else ""
     end = " }" if condition else ""
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
@@ -414,10 +417,19 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
         if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
             yield from around(each, f"{helper}({pointing}); ", "")
-        elif values and any(value.type != "nil" for value in children(values[0])):
+            continue
+        of_each = children(values[0]) if values else []
+        of_each = of_each * len(types) if len(of_each) == 1 else of_each  # one call may give them all
+        if any(_changes_in_go(kind, text_of(value), me) for value, kind in zip(of_each, types, strict=False)):
             yield from around(
                 values[0], f"func() ({shape}) {{ {assigned} = ", f"; {condition}{helper}({pointers}){end}; return }}()"
             )
+
+
+def _changes_in_go(kind: str, given: str = "?", me: str = "") -> bool:
+    """Whether the helper of Go can change it, by its type; not what a method got, which others know, and gives back."""
+    is_fixed = kind.startswith(("func", "chan", "<-")) or (kind.startswith("*") and ("." in kind or given == me))
+    return given != "nil" and not is_fixed
 
 
 def _go_condition(function: Node, result: str, helper: str) -> str:
@@ -447,11 +459,13 @@ def _java_value(method: Node, body: Node, helper: str) -> Iterator[Piece]:
 
 
 def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
+    """Of a list of what cannot be perturbed, or of what may be nothing, there is one less."""
     result = field(function, "return_type")
-    if result is None or not _is_known(result) or _is_constant(function):
+    if result is None or _is_constant(function):
         return
-    for value in _rust_ends(body):
-        yield from around(value, f"{helper}::of(", ")")
+    change = "of" if _is_known(result) else "fewer"
+    for value in _rust_ends(body) if change == "of" or named(result, "type") in ("Option", "Vec") else ():
+        yield from around(value, f"{helper}::{change}(", ")")
 
 
 def _rust_ends(body: Node) -> list[Node]:

@@ -34,7 +34,7 @@ def twin(text: str, classes: tuple[str, ...], function: str, mark: str, language
         case Language.JAVA:
             pieces = _java(root, _parts((*classes, function), "."), mark, free)
         case _:
-            names = _parts((*classes, function), "::")
+            names = _parts((*classes, function), "::") if "(line " not in function else []  # none in a comment
             pieces = _rust(root, names, mark, free) or _rust(root, names[:-1], mark, free)
     return put(text, pieces) if pieces else None
 

@@ -24,7 +24,7 @@ def helper_name(text: str, language: Language) -> str:
 
 
 def perturbing(name: str, language: Language) -> str:
-    """The code under this name. In Go it wants the packages `reflect` and `unsafe`, as the name and theirs.
+    """The code under this name. In Go it wants the packages `reflect`, `sync` and `unsafe`, as the name and theirs.
 
     For TypeScript, what it returns keeps its type.
     """

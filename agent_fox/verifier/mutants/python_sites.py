@@ -127,7 +127,8 @@ class _Reader(Expressions):
     ) -> Iterator[Site]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = stored(targets)
-        if node.value is None or names & _DECLARED or _is_alias(node):
+        is_alias = isinstance(node, ast.AnnAssign) and last_name(node.annotation) == "TypeAlias"
+        if node.value is None or names & _DECLARED or is_alias:
             return
         if names & COMPARING:
             if isinstance(node.value, ast.Lambda):
@@ -298,10 +299,6 @@ def _end(node: ast.expr | ast.keyword) -> tuple[int, int]:
 def _is_plain(base: ast.expr) -> bool:
     name = last_name(base)
     return not name or name in _PLAIN_BASES or bool(_ERROR.fullmatch(name))
-
-
-def _is_alias(node: ast.stmt) -> bool:
-    return isinstance(node, ast.AnnAssign) and last_name(node.annotation) == "TypeAlias"
 
 
 def _is_logging(node: ast.expr) -> bool:

@@ -91,17 +91,14 @@ def _apart(chosen: Iterable[Site]) -> list[Site]:
     """The sites that do not overlap an outer one. To touch the edge of another's piece is not to overlap it."""
     kept: list[Site] = []
     taken: list[tuple[int, int]] = []
-    for site in sorted(dict.fromkeys(chosen), key=_width, reverse=True):
+    wide = {site: max(end - start for start, end, _ in site.pieces) for site in chosen}
+    for site in sorted(wide, key=wide.__getitem__, reverse=True):
         if not any(_overlaps(taken, start, end) for start, end, _ in site.pieces):
             kept.append(site)
             for start, end, _ in site.pieces:
                 if start < end:
                     insort(taken, (start, end))
     return kept
-
-
-def _width(site: Site) -> int:
-    return max(end - start for start, end, _ in site.pieces)
 
 
 def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:

@@ -37,8 +37,9 @@ def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
         return Effect.CRASHED
     if is_own_assertion(end):
         return Effect.KILLED
-    is_products = any(not is_test_side(frame) for frame in end.frames)
-    return Effect.CRASHED if is_definition or is_products else Effect.KILLED
+    is_missed = is_definition and not _ASSERTION.fullmatch(end.kind)
+    is_missed |= not all(map(is_test_side, end.frames))
+    return Effect.CRASHED if is_missed else Effect.KILLED
 
 
 def hurts_bystander(end: End | None) -> bool:

@@ -100,12 +100,10 @@ class Shelf:
 def _kept(row: Mapping[str, Any]) -> Kept:
     rests_on = {str(path): str(then) for path, then in row["rests_on"].items()}
     tried = tuple(Tried(**each) for each in row["tried"])
-    scope = row["scope"] and Scope(**{name: _as_kept(value) for name, value in row["scope"].items()})
-    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried, scope or None)
-
-
-def _as_kept(value: object) -> Any:  # noqa: ANN401 - a text, or texts
-    return tuple(value) if isinstance(value, list) else value
+    held: Mapping[str, Any] = row["scope"] or {}
+    given: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in held.items()}
+    scope = Scope(**given) if given else None
+    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried, scope)
 
 
 NAMES = ""

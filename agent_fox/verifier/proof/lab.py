@@ -53,6 +53,9 @@ _OF_JAVA = regex(r"^\s+at (?:[\w.@$-]*/)*((?:\w+\.)*)[\w$]+\.[\w$<>]+\(([\w$]+\.
 _OF_RUST = regex(r"panicked at (?:'.*', )?([^\s':]+\.rs):(\d+):\d+")
 """Where a thread of Rust panicked; the only frame that is told."""
 
+_OTHER_WORDS = "\nnote: panic did not contain expected string\n"
+"""What Rust says of a test that names the words of a panic, where others come: by that it noticed."""
+
 _CANCELLED = "test did not finish before its parent and was cancelled"
 """What Node says of the tests of a suite whose own hook failed."""
 
@@ -284,7 +287,8 @@ def end_by_text(case: Case, root: Path, tool: str) -> End:
     ]
     frames = [(file, line) for file, line in stack if not file.startswith("node_modules/")]
     frames = frames if tool in ("pytest", "unittest") else frames[::-1]
-    kind = next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
+    is_asserted = tool == "cargo" and case.message.startswith("assertion ")
+    kind = "AssertionError" if is_asserted else next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
     files, lines = tuple(file for file, _ in frames), tuple(line for _, line in frames)
     is_apart = tool in _NODE and (_CANCELLED in case.message or (bool(frames) and is_for_others(root, *frames[-1])))
     return End(case.outcome, kind, case.message, files, lines=lines if all(lines) else (), is_apart=is_apart)
@@ -304,7 +308,7 @@ def compiled_frames(text: str, root: Path) -> Iterator[str]:
     """Of Java's first stack, and where Rust panicked: the files of the tree."""
     for package, name in _OF_JAVA.findall(text.partition("\nCaused by:")[0]):
         yield from _found(root, package.replace(".", "/") + name)
-    for path, line in _OF_RUST.findall(text):
+    for path, line in () if _OTHER_WORDS in f"{text}\n" else _OF_RUST.findall(text):
         yield from (file for file in _found(root, path) if not is_inline_test(root, file, int(line)))
 
 

@@ -210,7 +210,7 @@ class Stage:
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
         if self._begun and self._begun.sealed and self._seals and over is self._seals.committed:
             return self._begun.sealed()
-        return self._seen(self._lab, run, None, over)
+        return self._runner.see(self._lab, run, None, over)
 
     def _begin(self, run: SuiteRun, mine: Sequence[Standing]) -> Begun:
         """Begin what all of them need, whatever the others come to: beside each other, where that can be."""
@@ -330,7 +330,9 @@ class Stage:
                     if proof.word is Shown.VACUOUS and not self._is_undecided(proof) and not proof.is_measured:
                         self._without_places(run, proof)
             open_ = [proof for proof in open_ if proof.word is None]
-            self._try(run, _compatible([(proof, places) for proof, places in asked if places], self._left()))
+            self._try(
+                run, _compatible([(proof, places) for proof, places in asked if places], MOST_RUNS - self._runner.runs)
+            )
         for proof in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             proof.word, proof.why = Shown.UNDECIDED, why
@@ -343,7 +345,7 @@ class Stage:
         copy, or passed before by what product code did to the runner, which it leaves where it is watched. A false twin
         that came to its own end has shown it.
         """
-        seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
+        seen = self._runner.see(self._lab, run, _together(mine), {}) if mine else Seen()
         for each in mine:
             failed = [test.id for test in each.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
             if failed:
@@ -360,7 +362,7 @@ class Stage:
         turned = Turned((end for each in doubtful for end in each.noticed.values()), self._text)
         killed = {place.file for each in doubtful if (trial := killed_by(each.trials)) for place in trial.places}
         whole = {file: restated(file, self._texts[file]) for file in killed}
-        seen = self._seen(self._lab, run, _together(doubtful), {**turned.texts, **whole})
+        seen = self._runner.see(self._lab, run, _together(doubtful), {**turned.texts, **whole})
         if seen.why_not and len(doubtful) > 1:
             for each in doubtful:  # one that hangs, or spoils the report, takes no other's word away
                 self._turned(run, [each])
@@ -379,7 +381,7 @@ class Stage:
         mine = [each for each in mine if any(is_passed_by(end, self._text) for end in each.noticed.values())]
         turned = Turned((end for each in mine for end in each.noticed.values()), self._text, is_whole=True)
         mine = [each for each in mine if all(end.frames[-1] in turned.texts for end in each.noticed.values())]
-        seen = self._seen(self._lab, run, _together(mine), turned.texts) if mine else Seen()
+        seen = self._runner.see(self._lab, run, _together(mine), turned.texts) if mine else Seen()
         for each in mine:
             passed = [test.id for test in each.noticed if _passes(seen, test.id)]
             effect = "not as it should" if len(passed) == len(each.noticed) else "failed"
@@ -387,9 +389,6 @@ class Stage:
             if len(passed) == len(each.noticed):
                 why = "comes to nothing that it asserts, unless something is broken"
                 each.decide(Shown.VACUOUS, f"{passed[0]} {why}")
-
-    def _left(self) -> int:
-        return MOST_RUNS - self._runner.runs
 
     def _try(self, run: SuiteRun, groups: Iterable[Group]) -> None:
         """Make a trial of each group; those that may run at once do."""
@@ -553,7 +552,8 @@ class Stage:
         if read and not files:
             one.word, one.why = Shown.VACUOUS, f"the text of {read[0]} is read, and its code never runs"
             return
-        added = sorted({file for file, _ in one.executed if self._is_added_to_tests(file, one)})
+        helpers = {file for file, _ in one.executed if is_test_side(file)} - {test.file for test in one.claim.tests}
+        added = sorted(file for file in helpers if self._base is not None and not (self._base / file).exists())
         if one.leans_on_added and added and not files:
             one.word, one.why = Shown.VACUOUS, f"no code of the project runs, and the committed tests need {added[0]}"
             return
@@ -578,11 +578,6 @@ class Stage:
         named = ", ".join(files[:3]) or "what was changed"
         one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
 
-    def _is_added_to_tests(self, file: str, one: Standing) -> bool:
-        """Whether a file came to the test side since the base, and is none of the tests themselves."""
-        is_old = self._base is None or (self._base / file).exists()
-        return is_test_side(file) and not is_old and file not in {test.file for test in one.claim.tests}
-
     def _is_undecided(self, one: Standing) -> bool:
         """Whether code that its tests may execute could not be broken because it could not be read."""
         files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
@@ -596,16 +591,11 @@ class Stage:
         return run.call is not None and run.call.tool in MEASURED
 
     def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None], how: str) -> Effect:
-        trial = _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests)
+        trial = _trial((), self._runner.see(self._lab, run, one.claim.tests, texts), one.claim.tests)
         one.tried.append(Tried(how, trial.effect, ", ".join(texts), test=trial.test))
         return trial.effect
 
     # Small things.
-
-    def _seen(
-        self, lab: Lab, run: SuiteRun, tests: Sequence[Case] | None, texts: Mapping[str, bytes | str | None]
-    ) -> Seen:
-        return self._runner.see(lab, run, tests, texts)
 
     def _text(self, file: str) -> str | None:
         return _text_in(self._root, file)

@@ -70,7 +70,8 @@ def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
 
 
 def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
-    private, globs = ground.folder(name), _globs(call, ground.order)
+    private = ground.folder(name)
+    globs = (*ground.order.reports, *_BUILD_REPORTS.get(call.tool if call else "", ()))
     own, live = private / OWN_REPORT, Live(Path(ground.order.live)) if ground.order.live else None
     place = Place(ground.workspace, private, live)
     asked, controls = (
@@ -114,10 +115,6 @@ def joined(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]
         if {name} <= ours.keys() & theirs.keys()
     }
     return {**ours, **theirs, **both}
-
-
-def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:
-    return (*order.reports, *_BUILD_REPORTS.get(call.tool if call else "", ()))
 
 
 def _stamps(workspace: Path, globs: Iterable[str]) -> dict[Path, tuple[int, int, int]]:

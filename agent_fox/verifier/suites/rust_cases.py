@@ -80,10 +80,9 @@ def _targets(lines: Iterable[str]) -> Iterator[_Target]:
 
 
 def _case(name: str, file: str, workspace: Path) -> Case:
-    if match := _DOC_TEST.match(name):
-        return Case((), match["name"], match["file"])
-    *modules, last = name.split("::")
-    return Case(tuple(modules), last, _file_of(modules, file, workspace))
+    match = _DOC_TEST.match(name)
+    *modules, last = (match["name"] if match else name).split("::")
+    return Case(tuple(modules), last, match["file"] if match else _file_of(modules, file, workspace))
 
 
 def _file_of(modules: list[str], file: str, workspace: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.mutants.compiled_sites import broken, inline_tests, sites, twin
+from agent_fox.verifier.mutants.compiled_sites import broken, inline_tests, is_for_tests, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.values import Language
 
@@ -57,16 +57,80 @@ def test_what_go_returns_is_changed_and_compiles(tmp_path: Path) -> None:
     for at, text in enumerate(texts):
         (tmp_path / f"v{at}").mkdir()
         (tmp_path / f"v{at}" / "shop.go").write_text(text)
-    wanted = '"2 <nil> negativex 3newxfalse [ax] map[a:1.5] 2 nox true <nil> 3axxix98 8 true true false true true"'
+    wanted = '"2 <nil> negativex 3xnewxfalse [ax] map[a:1.5] 2 nox true <nil> 3xaxix98 8 true true false true true"'
     (tmp_path / "v0" / "shop_test.go").write_text(GO_VALUES.replace("WANTED", wanted))
     (tmp_path / "v0" / "more.go").write_text("package shop\n\nfunc More() int { return 1 }\n")
     run(tmp_path, "go", "build", "./...")
     run(tmp_path, "go", "test", "-vet=off", "./v0")
 
 
+GO_OWN = """package money
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+type Money struct {
+	cents int
+	next  *Money
+	lock  *sync.Mutex
+	kept  strings.Builder
+}
+
+func Plus(a, b Money) Money                       { return Money{cents: a.cents + b.cents} }
+func Later(a time.Time, n int) time.Time          { return a.Add(time.Duration(n) * time.Second) }
+func (m *Money) With(n int) *Money                { m.cents += n; return m }
+func (m *Money) Next() *Money                     { return m.next }
+func (m *Money) Checked() (*Money, error)         { return m.next, nil }
+func Server(at string) *http.Server               { return &http.Server{Addr: at} }
+func Asked(at *http.Request) (*http.Request, error) { return at, nil }
+"""
+
+GO_OWN_TEST = """package money
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAll(t *testing.T) {
+	if got := Plus(Money{cents: 2}, Money{cents: 3}); got.cents != 6 || got.kept.Len() != 0 {
+		t.Fatal(got.cents)
+	}
+	if got := Later(time.Unix(5, 0), 2).Unix(); got != 8 {
+		t.Fatal(got)
+	}
+	one := &Money{cents: 1}
+	one.next = one
+	two := one.Next()
+	if one.With(0) != one || two == one || two != one.Next() || two.cents != 2 || one.cents != 1 {
+		t.Fatal(two.cents)
+	}
+	if three, err := one.Checked(); three != two || err != nil {
+		t.Fatal(three, err)
+	}
+}
+"""
+
+
+@needs_go
+def test_own_values_of_go_hold_something_else_and_what_belongs_to_others_is_left(tmp_path: Path) -> None:
+    """The same one for the same one, also where they hold each other."""
+    values = of(Kind.VALUE, GO_OWN, GO)
+    assert [one.owner for one in values] == ["Plus", "Later", "Money.Next", "Money.Checked"]
+    (tmp_path / "go.mod").write_text("module money\n\ngo 1.18\n")
+    (tmp_path / "money.go").write_text(broken(GO_OWN, values, GO))
+    (tmp_path / "money_test.go").write_text(GO_OWN_TEST)
+    run(tmp_path, "go", "test", "-vet=off", ".")
+
+
 def test_go_by_its_text() -> None:
     found = sites(GO_TEXT, GO)
-    assert [(one.owner, one.owner_line) for one in found if one.kind is Kind.VALUE][:4] == [
+    assert [(one.owner, one.owner_line) for one in found if one.kind is Kind.VALUE][:5] == [
+        ("New", 17),
         ("Basket.Add", 19),
         ("Basket.Total", 28),
         ("Basket.Same", 36),
@@ -131,8 +195,50 @@ def test_what_java_returns_is_changed_and_compiles(tmp_path: Path) -> None:
         (tmp_path / f"v{at}" / "Shop.java").write_text(text.replace("package shop", f"package v{at}"))
     run(tmp_path, "javac", *QUICK, "-nowarn", "-proc:none", *(f"v{at}/Shop.java" for at in range(len(chosen))))
     assert run(tmp_path, "java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", ".", "v0.Main") == (
-        "3 2 1.5 false t5x [ax][2]{a=2}Optional[mx]Optional.empty21aBLUE2nulltruetruefalsetrue1onexmanyx"
+        "3 2 1.5 false x5t [xa][2]{a=2}Optional[xm]Optional.empty21aBLUE2nulltruetruefalsetrue1xenoxynam"
     )
+
+
+JAVA_OWN = """
+import java.util.*;
+
+record Money(long cents, String of) {
+  Money plus(Money other) { return new Money(cents + other.cents, of); }
+}
+
+class Purse {
+  private final Map<String, Money> kept = new HashMap<>();
+  private Purse other;
+  Purse with(Purse other) { this.other = other; return other; }
+  Object lent() { return new StringBuilder("a"); }
+  static java.time.LocalDate day() { return java.time.LocalDate.EPOCH; }
+  static java.time.LocalTime hour() { return java.time.LocalTime.MIN; }
+  static java.time.Duration long_() { return java.time.Duration.ZERO; }
+  static java.nio.file.Path file() { return java.nio.file.Path.of("a", "b"); }
+  Money all(String name) { return kept.getOrDefault(name, null); }
+  int left() { return kept.size() + (other == null ? 0 : 10); }
+}
+
+class Main {
+  public static void main(String[] given) {
+    Purse one = new Purse(), two = new Purse();
+    two.with(one);
+    System.out.print(new Money(2, "a").plus(new Money(3, "b")) + " " + (one.with(two) == one.with(two)) + " "
+      + one.with(two).left() + " " + one.lent() + " " + one.all("a") + " " + Purse.day() + " " + Purse.hour() + " "
+      + Purse.long_() + " " + Purse.file());
+  }
+}
+"""
+
+
+@needs_java
+def test_objects_of_the_product_keep_their_class_and_hold_something_else(tmp_path: Path) -> None:
+    """The same one for the same one, also where they hold each other; no other's objects are touched."""
+    values = [site for site in of(Kind.VALUE, JAVA_OWN, JAVA) if "left" not in site.what]
+    (tmp_path / "Main.java").write_text(broken(JAVA_OWN, values, JAVA))
+    run(tmp_path, "javac", *QUICK, "-nowarn", "-proc:none", "Main.java")
+    out = run(tmp_path, "java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", ".", "Main")
+    assert out == "Money[cents=6, of=xa] true 10 a null 1970-01-02 00:00:01 PT1S a/bx"
 
 
 def test_java_by_its_text() -> None:
@@ -167,8 +273,38 @@ def test_what_rust_returns_is_changed_and_compiles(tmp_path: Path) -> None:
     (tmp_path / "main.rs").write_text("#![allow(warnings)]\n" + modules + RUST_MAIN)
     run(tmp_path, "rustc", "--edition", "2018", "-C", "debuginfo=0", "main.rs")
     assert run(tmp_path, "./main") == (
-        "4\nOk(2) Err(\"negative -1\") 3 ax Some(3) [] (true, 'x') onex threex 1.5 Ok(5) shop a 7"
+        "4\nOk(2) Err(\"negative -1\") 3 ax Some(3) [] (true, 'x') enox eerhtx 1.5 Ok(5) shop a 7"
     )
+
+
+RUST_FEWER = """
+pub struct Card(u8);
+pub fn last(of: &mut Vec<Card>) -> Option<Card> { of.pop() }
+pub fn hand(n: u8) -> Vec<Card> { if n == 0 { return Vec::new(); } (0..n).map(Card).collect() }
+pub struct Pairs<I: Iterator>(I);
+impl<I: Iterator> Iterator for Pairs<I> {
+    type Item = (I::Item, I::Item);
+    fn next(&mut self) -> Option<Self::Item> { let first = self.0.next()?; Some((first, self.0.next()?)) }
+}
+"""
+
+
+@needs_rust
+def test_where_rust_cannot_change_a_value_there_is_one_less_or_none(tmp_path: Path) -> None:
+    chosen = of(Kind.PROPERTY, RUST_FEWER, RUST)
+    main = 'fn main() { let mut all = hand(3); print!("{} {} {}", all.len(), last(&mut all).is_some(), '
+    main += "Pairs([1, 2].iter()).count()); }\n"
+    (tmp_path / "main.rs").write_text(broken(RUST_FEWER, chosen, RUST) + main)
+    assert [one.owner for one in chosen] == ["last", "hand", "Pairs.next"]
+    run(tmp_path, "rustc", "--edition", "2021", "-C", "debuginfo=0", "main.rs")
+    assert run(tmp_path, "./main") == "2 false 0"
+
+
+def test_what_rust_expects_is_told_otherwise_where_its_words_stand_there() -> None:
+    text = 'fn first(all: &[u8]) -> u8 { *all.first().expect("empty") }\nfn it(p: P) { p.expect(Token::Plus); }\n'
+    (made,) = each(Kind.OTHER_ERROR, text, RUST)
+    assert ".expect(&perturbed" in made
+    assert '::turned("empty".to_string()))' in made
 
 
 def test_rust_by_its_text() -> None:
@@ -336,7 +472,7 @@ fn main() {
 def test_another_error_of_rust_is_another_variant_or_text_or_none_at_all(tmp_path: Path) -> None:
     (tmp_path / "main.rs").write_text(broken(RUST_ERRORS, of(Kind.OTHER_ERROR, RUST_ERRORS, RUST), RUST) + RUST_ASKS)
     run(tmp_path, "rustc", "--edition", "2021", "-C", "debuginfo=0", "main.rs")
-    assert run(tmp_path, "./main") == 'Err(Full) Err(Shut) Ok(1) Ok(0) Err("no ax") a onx'
+    assert run(tmp_path, "./main") == 'Err(Full) Err(Shut) Ok(1) Ok(0) Err("a onx") a onx'
     assert [site.owner for site in of(Kind.ONLY_ERROR, RUST_ERRORS, RUST)] == ["panics", "later"]
 
 
@@ -428,6 +564,16 @@ def test_what_rust_has_for_tests_alone_is_told_from_the_product() -> None:
         tests.removeprefix("// of a\n").strip(),
     )
     assert inline_tests(before) == (before, "")
+
+
+def test_an_example_in_a_comment_of_rust_has_no_twin() -> None:
+    text = "/// ```\n/// a::a();\n/// ```\n#[must_use]\npub fn a() -> u8 {\n    1\n}\n"
+    assert twin(text, (), "a (line 1)", "MARK", RUST) is None
+
+
+def test_the_examples_of_comments_in_rust_are_for_tests() -> None:
+    text = "//! Of it.\n\n/// ```\n/// assert_eq!(a::a(), 1);\n/// ```\npub fn a() -> u8 {\n    1 // one\n}\n"
+    assert [is_for_tests(text, line) for line in range(1, 9)] == [True, False, True, True, True, False, False, False]
 
 
 @pytest.mark.parametrize(("seed", "function"), [("", "f"), ("seed#1", "t"), ("long name", "t")])

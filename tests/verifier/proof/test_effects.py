@@ -52,6 +52,7 @@ def test_a_test_notices_by_its_own_assertion_or_by_an_error_outside_of_the_produ
 def test_that_a_definition_is_missing_shows_nothing_where_it_was_taken_away(end: End) -> None:
     assert (effect_of(end), effect_of(end, is_definition=True)) == (Effect.KILLED, Effect.CRASHED)
     assert effect_of(failed("AssertionError", TEST), is_definition=True) is Effect.KILLED
+    assert effect_of(failed("AssertionError"), is_definition=True) is Effect.KILLED
 
 
 def test_one_of_several_tests_that_notices_is_enough() -> None:
@@ -126,6 +127,11 @@ RUST = "pub fn first() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn it() {
         ("thread 'it' panicked at src/lib.rs:6:9:\nassertion failed: false", Effect.KILLED),
         ("thread 'it' panicked at tests/basket.rs:6:9:\nassertion failed: false", Effect.KILLED),
         ("thread 'it' panicked at 'no', src/lib.rs:1:5", Effect.CRASHED),
+        (
+            "thread 'it' panicked at src/lib.rs:1:5:\nno\nnote: panic did not contain expected string\n"
+            ' panic message: "no"',
+            Effect.KILLED,
+        ),
     ],
 )
 def test_an_error_of_java_or_rust_is_placed_by_what_its_stack_has_of_the_tree(

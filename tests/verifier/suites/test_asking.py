@@ -135,6 +135,11 @@ def test_some_tests_alone_are_named_in_the_tools_own_way(line: str, test: Case, 
     assert " ".join(selected.argv) == asked
 
 
+def test_an_example_in_a_comment_of_rust_runs_with_all_others() -> None:
+    call = _call("cargo test")
+    assert with_tests(call, [Case((), "total (line 3)", "src/lib.rs"), Case((), "a", "src/lib.rs")]) in (None, call)
+
+
 @pytest.mark.parametrize("line", ["make test", "go vet ./...", "cargo build", "npm test"])
 def test_a_tool_whose_tests_cant_be_named_is_not_guessed_at(line: str) -> None:
     assert with_tests(_call(line), [Case((), "a")]) is None

@@ -31,6 +31,16 @@ def test_each_test_of_a_target_has_its_outcome_and_file(tmp_path: Path) -> None:
     }
 
 
+def test_an_example_in_a_comment_is_called_by_what_it_stands_over(tmp_path: Path) -> None:
+    text = "   Doc-tests cart\n\nrunning 2 tests\ntest src/lib.rs - Cart::total (line 9) ... ok\n"
+    (tmp_path / "log").write_text(f"{text}test src/lib.rs - name (line 3) ... ok\n{result(2)}")
+    cases = read_rust(tmp_path / "log", tmp_path) or ()
+    assert [(case.file, case.classes, case.function, case.id) for case in cases] == [
+        ("src/lib.rs", ("Cart",), "total", "src/lib.rs::Cart::total (line 9)"),
+        ("src/lib.rs", (), "name", "src/lib.rs::name (line 3)"),
+    ]
+
+
 def test_what_a_failed_test_printed_is_no_test(tmp_path: Path) -> None:
     printed = "\nfailures:\n\n---- a stdout ----\ntest ghost ... ok\nrunning 7 tests\n\nfailures:\n    a\n"
     text = HEAD + "running 1 test\ntest a ... FAILED\n" + printed + result(0, 1)

@@ -31,16 +31,36 @@ final class NAME {
     finally { asked.remove(); } }
   private static Object changed(Object v) throws Exception {
     Object all = unsafe();
-    Object c = all.getClass().getMethod("allocateInstance", Class.class).invoke(all, v.getClass());
-    boolean is = false;
+    boolean isRecord = v.getClass().getSuperclass().getName().equals("java.lang.Record"), is = false;
+    Object c = isRecord ? null : all.getClass().getMethod("allocateInstance", Class.class).invoke(all, v.getClass());
+    java.util.List<Class<?>> kinds = new java.util.ArrayList<>();
+    java.util.List<Object> held = new java.util.ArrayList<>();
     for (Class<?> k = v.getClass(); k != Object.class; k = k.getSuperclass())
       for (java.lang.reflect.Field f : k.getDeclaredFields()) {
         if (java.lang.reflect.Modifier.isStatic(f.getModifiers())) continue;
         f.setAccessible(true);
-        Object x = f.get(v), y = of(x);
+        Object x = f.get(v), y = f.isSynthetic() ? x : of(x);
         is |= y != x && !y.equals(x);
-        f.set(c, y); }
-    return is ? c : null; }
+        kinds.add(f.getType());
+        held.add(y);
+        if (!isRecord) f.set(c, y); }
+    if (!is || !isRecord) return is ? c : null;
+    java.lang.reflect.Constructor<?> make = v.getClass().getDeclaredConstructor(kinds.toArray(new Class<?>[0]));
+    make.setAccessible(true);
+    return make.newInstance(held.toArray()); }
+  private static final java.util.Map<Object, Object> kept = new java.util.IdentityHashMap<>();
+  private static int deep;
+  private static Object own(Object v) throws Exception {
+    synchronized (kept) {
+      if (kept.containsKey(v) || deep > 3) return kept.getOrDefault(v, v);
+      deep++;
+      try {
+        Object c = changed(v);
+        if (kept.size() > 2000) kept.clear();
+        kept.put(v, c == null ? v : c);
+        return kept.get(v);
+      } finally { deep--; } } }
+  private static Object home(Class<?> k) { return k.getProtectionDomain().getCodeSource(); }
   private static Object like(Object v, Object other) throws Exception {
     try { return v.getClass().getConstructor().newInstance(); }
     catch (ReflectiveOperationException e) { if (v.getClass().getName().startsWith("java.")) return other; throw e; } }
@@ -50,9 +70,18 @@ final class NAME {
     if (v instanceof Long) return (Long) v + 1;
     if (v instanceof Double) return (Double) v + 1;
     if (v instanceof Float) return (Float) v + 1;
-    if (v instanceof String) return v + "x";
+    if (v instanceof String) return ((String) v).contains("/") ? v + "x" : "x" + new StringBuilder((String) v).reverse();
     if (v instanceof java.math.BigDecimal) return ((java.math.BigDecimal) v).add(java.math.BigDecimal.ONE);
     if (v instanceof java.math.BigInteger) return ((java.math.BigInteger) v).add(java.math.BigInteger.ONE);
+    if (v instanceof Character) return (char) ((Character) v + 1);
+    if (v instanceof java.time.temporal.Temporal) {
+      java.time.temporal.Temporal t = (java.time.temporal.Temporal) v;
+      for (java.time.temporal.ChronoUnit u : java.time.temporal.ChronoUnit.values())
+        if (u.compareTo(java.time.temporal.ChronoUnit.SECONDS) >= 0 && t.isSupported(u)) return t.plus(1, u); }
+    if (v instanceof java.time.Duration) return ((java.time.Duration) v).plusSeconds(1);
+    if (v instanceof java.time.Period) return ((java.time.Period) v).plusDays(1);
+    if (v instanceof java.nio.file.Path)
+      return ((java.nio.file.Path) v).resolveSibling(((java.nio.file.Path) v).getFileName() + "x");
     if (v instanceof Enum) {
       Object[] all = ((Enum) v).getDeclaringClass().getEnumConstants();
       return all[(((Enum) v).ordinal() + 1) % all.length]; }
@@ -75,4 +104,4 @@ final class NAME {
       Object c = java.lang.reflect.Array.newInstance(v.getClass().getComponentType(), n);
       for (int i = 0; i < n; i++) java.lang.reflect.Array.set(c, i, of(java.lang.reflect.Array.get(v, i)));
       return c; }
-    return v; } }
+    return v != null && home(NAME.class) != null && home(NAME.class).equals(home(v.getClass())) ? own(v) : v; } }

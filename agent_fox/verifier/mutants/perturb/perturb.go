@@ -41,20 +41,53 @@ func NAMEIn(v NAMEreflect.Value, deep int) {
   case NAMEreflect.Float32, NAMEreflect.Float64:
     v.SetFloat(v.Float() + 1)
   case NAMEreflect.String:
-    v.SetString(v.String() + "x")
+    v.SetString(NAMEText(v.String()))
   case NAMEreflect.Array:
     for i := 0; i < v.Len(); i++ {
       NAMEIn(v.Index(i), deep+1)
     }
   case NAMEreflect.Struct:
     for i := 0; i < v.NumField(); i++ {
-      NAMEIn(v.Field(i), deep+1)
+      f := v.Field(i)
+      if !f.CanSet() && (v.Type().PkgPath() == "time" || NAMEOwn(v.Type())) {
+        f = NAMEreflect.NewAt(f.Type(), NAMEunsafe.Pointer(f.UnsafeAddr())).Elem()
+      }
+      NAMEIn(f, deep+1)
+    }
+  case NAMEreflect.Ptr:
+    if !v.IsNil() && NAMEOwn(v.Type().Elem()) {
+      v.Set(NAMEHeld(v, deep))
     }
   case NAMEreflect.Slice, NAMEreflect.Map, NAMEreflect.Interface:
     if kind == NAMEreflect.Interface && !v.IsNil() || kind != NAMEreflect.Interface && v.Len() > 0 {
       v.Set(NAMECopy(v, deep))
     }
   }
+}
+func NAMEText(s string) string {
+  turned := "x"
+  for _, letter := range s {
+    if letter == '/' {
+      return s + "x"
+    }
+    turned = string(letter) + turned
+  }
+  return turned
+}
+func NAMEOwn(t NAMEreflect.Type) bool {
+  return t.Kind() == NAMEreflect.Struct && t.PkgPath() == NAMEreflect.TypeOf(NAMEOther{}).PkgPath()
+}
+var NAMEKept NAMEsync.Map
+func NAMEHeld(v NAMEreflect.Value, deep int) NAMEreflect.Value {
+  if c, is := NAMEKept.Load(v.Interface()); is {
+    return NAMEreflect.ValueOf(c)
+  }
+  c := NAMEreflect.New(v.Type().Elem())
+  c.Elem().Set(v.Elem())
+  NAMEIn(c.Elem(), deep+1)
+  NAMEKept.Store(v.Interface(), c.Interface())
+  NAMEKept.Store(c.Interface(), c.Interface())
+  return c
 }
 func NAMECopy(v NAMEreflect.Value, deep int) NAMEreflect.Value {
   if v.Kind() == NAMEreflect.Slice {

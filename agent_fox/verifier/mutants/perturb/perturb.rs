@@ -4,10 +4,14 @@
   pub fn err<T, E: Perturbed>(v: Result<T, E>) -> Result<T, E> { v.map_err(of) }
   pub fn okay<T: Default, E>(v: Result<T, E>) -> Result<T, E> { v.or_else(|_| Ok(T::default())) }
   pub fn turned(v: String) -> String { v.chars().rev().collect::<String>() + "x" }
+  pub trait Fewer { fn fewer(self) -> Self; }
+  pub fn fewer<T: Fewer>(v: T) -> T { v.fewer() }
+  impl<T> Fewer for Option<T> { fn fewer(self) -> Self { None } }
+  impl<T> Fewer for Vec<T> { fn fewer(mut self) -> Self { self.pop(); self } }
   impl Perturbed for bool { fn it(self) -> Self { !self } }
   impl Perturbed for char { fn it(self) -> Self { if self == 'x' { 'y' } else { 'x' } } }
-  impl Perturbed for String { fn it(self) -> Self { self + "x" } }
-  impl<'a> Perturbed for &'a str { fn it(self) -> Self { Box::leak(format!("{}x", self).into_boxed_str()) } }
+  impl Perturbed for String { fn it(self) -> Self { if self.contains('/') { self + "x" } else { turned(self) } } }
+  impl<'a> Perturbed for &'a str { fn it(self) -> Self { Box::leak(of(self.to_string()).into_boxed_str()) } }
   impl<T: Perturbed> Perturbed for Box<T> { fn it(self) -> Self { Box::new((*self).it()) } }
   impl<T: Perturbed> Perturbed for Option<T> { fn it(self) -> Self { self.map(of) } }
   impl<T: Perturbed, E> Perturbed for Result<T, E> { fn it(self) -> Self { self.map(of) } }
