@@ -119,14 +119,14 @@ def named_owners(spec: Spec) -> dict[str, tuple[int, ...]]:
     A group that only tests, verifies or documents is not blamed while another group implements the requirement.
     """
     groups = {group.number: group for group in spec.groups}
-    checking = {number for number, group in groups.items() if guesses.only_checks(group)}
     traced, listed = _traced(spec, groups), _listed(spec)
     owners: dict[str, tuple[int, ...]] = {}
     for requirement in spec.requirements:
         for part in requirement.parts:
             numbers = traced.get(part.id) or traced.get(requirement.id)
             numbers = numbers or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
-            implementing = tuple(number for number in numbers if number not in checking)
+            several = numbers if len(numbers) > 1 else ()
+            implementing = tuple(number for number in several if not guesses.only_checks(groups[number]))
             owners[part.id] = implementing or numbers
     return owners
 

@@ -19,8 +19,12 @@ from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _SENTENCE_ENDS = frozenset(".!?;—–")
-_SECTIONS = ("edges", "criteria", "aside")
-_EDGES, _CRITERIA, _ASIDE = _SECTIONS
+_EDGES, _CRITERIA, _ASIDE = "edges", "criteria", "aside"
+_LABELS = {
+    _EDGES: ("edge case", "error case", "edge-case"),
+    _CRITERIA: ("acceptance criteri", "requirements", "criteria", "functional requirements"),
+    _ASIDE: ("note", "rationale", "example", "out of scope", "assumption", "depend", "correctness"),
+}
 _AMENDS = ("amend", "supersed", "withdraw", "deprecat", "errat", "revis", "retire", "change")
 _SAYS_SO = ("status", "action", "change", "amendment", "disposition", "state", "now", "result")
 
@@ -212,8 +216,8 @@ class _Reading:
         text = heading.title if heading else line.text.strip()
         if line.is_code or (heading is None and (line.indent > 1 or not _LIKE["label"].match(text))):
             return False
-        label = plain(text.rstrip(":")).rstrip(":")
-        section = next((section for section in _SECTIONS if _LIKE[f"label_of_{section}"].match(label)), None)
+        label = plain(text.rstrip(":")).rstrip(":").lower()
+        section = next((section for section, words in _LABELS.items() if label.startswith(words)), None)
         level = heading.level if heading else 0
         if section is None and (heading is None or (self.is_labelled and level > self.section_level > 0)):
             return False

@@ -12,13 +12,19 @@ from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import plain
-from agent_fox.specs.outline import Kind, Table, section_of
+from agent_fox.specs.outline import Kind, section_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _LABELS = {"spec test": "spec_tests", "all test": "all_tests", "full test suite": "all_tests"}
 _LABELS |= dict.fromkeys(("linter", "lint"), "linter")
+_THIS = ("this spec", "dependent", "dependent spec")
 _DEPENDS_ON = ("depends on", "depends on spec")
+_OTHER = (*_DEPENDS_ON, "spec", "specs", "upstream spec", "required spec", "spec name", "upstream")
+_FROM = (
+    "from group", "from", "required task group", "required group", "task group", "from task group", "group", "groups",
+)  # fmt: skip
+_TO = ("to group", "to", "to task group", "this group", "needed by group")
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 _MARKS = "`<([*_'\" "
 _CODE_INDENT = 4
@@ -86,11 +92,11 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
     spec, or say nothing; a row that names another one is that one's."""
     dependencies: list[Dependency] = []
     for table in markdown.tables:
-        this = _column(table, "this_spec")
-        other = _column(table, "other_spec") if this is None else table.column(*_DEPENDS_ON)
+        this = table.column(*_THIS)
+        other = table.column(*(_OTHER if this is None else _DEPENDS_ON))
         if other is None:
             continue
-        from_group, to_group = _column(table, "from_group"), _column(table, "to_group")
+        from_group, to_group = table.column(*_FROM), table.column(*_TO)
         is_about, has_both = "dependenc" in table.section, None not in (from_group, to_group)
         is_of_others = _LIKE["dependents"].match(table.section.rpartition(" / ")[2]) is not None
         says_so = this is not None or table.header[other].startswith("depends on")
@@ -107,10 +113,6 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
                 names, where = specs_in(row.cell(other)), markdown.at(row.line)
                 dependencies += [Dependency(name, *groups, where, is_archived) for name in names]
     return tuple(dependencies)
-
-
-def _column(table: Table, words: str) -> int | None:
-    return next((place for place, name in enumerate(table.header) if _LIKE[words].fullmatch(name)), None)
 
 
 def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:

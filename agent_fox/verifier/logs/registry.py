@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.kinds import DATA, made, written
-from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
