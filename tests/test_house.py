@@ -344,6 +344,15 @@ def is_move(call: ast.Call) -> bool:
     return False
 
 
+def test_no_room_with_an_aim_of_its_own_has_more_lines_than_its_budget() -> None:
+    lines = Counter({room: 0 for room in HOUSE["room_lines"]})
+    for path in SOURCES:
+        for room in (room for room in lines if name_of(path).startswith(f"{room}/")):
+            lines[room] += len(path.read_text(encoding="utf-8").splitlines())
+    assert 0 not in lines.values()
+    assert {room: count for room, count in lines.items() if count > HOUSE["room_lines"][room]} == {}
+
+
 def test_no_more_private_functions_have_one_caller() -> None:
     once = 0
     for path in SOURCES:
