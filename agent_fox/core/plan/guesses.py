@@ -74,7 +74,7 @@ Beside = Mapping[tuple[int, ...] | None, int]
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The group that a requirement shares most with: how much of what it says (0 to 1.3), and by which words.
+    """The group that a requirement shares most with: how much of what it says (0 to 1.9), and by which words.
 
     beside: how many other criteria of the same requirement are named as this group's. runner_up: the next group; None
     where no other shares anything.
