@@ -54,7 +54,8 @@ _OF_RUST = regex(r"panicked at (?:'.*', )?([^\s':]+\.rs):(\d+):\d+")
 """Where a thread of Rust panicked; the only frame that is told."""
 
 _OTHER_WORDS = "\nnote: panic did not contain expected string\n"
-"""What Rust says of a test that names the words of a panic, where others come: by that it noticed."""
+"""What Rust says of a test that names the words of a panic, where others come: by that it noticed.
+What a test prints itself stands before its panic."""
 
 _CANCELLED = "test did not finish before its parent and was cancelled"
 """What Node says of the tests of a suite whose own hook failed."""
@@ -308,7 +309,7 @@ def compiled_frames(text: str, root: Path) -> Iterator[str]:
     """Of Java's first stack, and where Rust panicked: the files of the tree."""
     for package, name in _OF_JAVA.findall(text.partition("\nCaused by:")[0]):
         yield from _found(root, package.replace(".", "/") + name)
-    for path, line in () if _OTHER_WORDS in f"{text}\n" else _OF_RUST.findall(text):
+    for path, line in () if _OTHER_WORDS in f"{text}\n".rpartition("panicked at")[2] else _OF_RUST.findall(text):
         yield from (file for file in _found(root, path) if not is_inline_test(root, file, int(line)))
 
 
